@@ -415,6 +415,13 @@ describe('the handler', () => {
     const post = (body: string) => fetch(`${origin}/graphql`, { method: 'POST', headers, body });
     expect(await (await post('{"query":"{ __typename }"}')).json()).toEqual({ data: { __typename: 'Query' } });
     expect((await post('')).status).toBe(400);
+    // Without the key "0", `JSON.stringify` takes any depth.
+    const deep = `{"query":"{ __typename }","variables":{"0":1,"a":${'['.repeat(16_000)}${']'.repeat(16_000)}}}`;
+    const refused = await post(deep);
+    expect([refused.status, (await refused.json()).errors]).toEqual([
+      400,
+      [expect.objectContaining({ extensions: { code: 'BAD_USER_INPUT' } })],
+    ]);
   });
 
   test('takes a body behind express.json() as it was parsed: of any encoding, and of a limited size', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { toJson } from '../requests/parameters.ts';
 
 const OPENING_BRACE = 0x7b;
 
@@ -16,7 +17,7 @@ export function readBefore(request: IncomingMessage & { readonly body?: unknown 
   if (!request.readableEnded) return undefined;
   const { headers, body = '' } = request;
   const { 'content-type': type } = headers;
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : (toJson(body) ?? ''));
   delete headers['content-encoding'];
   headers['content-length'] = String(bytes.length);
   if (bytes !== body && type !== undefined) headers['content-type'] = type.replace(/;\s*charset=[^;]*/i, '');

@@ -147,6 +147,12 @@ export function persistedQueryIn(extensions: unknown): PersistedQuery | undefine
   return typeof named === 'object' && named !== null ? named : undefined;
 }
 
+/** The JSON of a value; `undefined` if it has none, or is nested more deeply than the stack allows, which `JSON.parse` does not mind. */
+export function toJson(value: unknown): string | undefined {
+  const json = orError(Error, () => JSON.stringify(value));
+  return typeof json === 'string' ? json : undefined;
+}
+
 /** Whether a value of JSON is an object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -21,6 +21,7 @@ import {
   namesDocument,
   OPERATION_NAMES,
   readOperation,
+  toJson,
 } from '../requests/parameters.ts';
 import type { ClientSocket } from './client-socket.ts';
 
@@ -89,6 +90,8 @@ export async function closeOperation(connection: ProtocolContext, operation: Ide
   if (isReused) await new Promise(() => {});
 }
 
+const PONG = '{"type":"pong"}';
+
 /**
  * Runs the protocol graphql-transport-ws on every websocket of a server, by graphql-ws. Its own adapter for `ws` is not used: it
  * writes a stack trace to stderr for each message that is too large or unexpected and for each client that disappears, and sends
@@ -101,13 +104,15 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
 
   server.on('connection', (socket: ClientSocket, identity: ClientIdentity) => {
     let onText: ((text: string) => Promise<void>) | undefined;
+    // Resolves when the message was written, so that a slow client requests no more.
+    function send(text: string): MaybePromise<void> {
+      if (socket.readyState === socket.OPEN) socket.send(text);
+      return socket.untilWritten(identity.socket);
+    }
     const connection = {
       protocol: socket.protocol,
-      // Resolves when the message was written, so that a slow client requests no more.
-      send(text: string): MaybePromise<void> {
-        if (socket.readyState === socket.OPEN) socket.send(text);
-        return socket.untilWritten(identity.socket);
-      },
+      send,
+      onPing: (payload: unknown) => send(toJson({ type: 'pong', payload }) ?? PONG),
       close: (code: number, reason: string) => socket.close(code, reason),
       onMessage(listener: typeof onText) {
         onText = listener;
@@ -140,7 +145,8 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
 export function keyOfPayload(payload: SubscribePayload): string | undefined {
   if (orError(GraphQLError, () => readOperation(payload)) instanceof GraphQLError) return undefined;
   const { query, ...others } = payload;
-  return keyOf(Buffer.from(JSON.stringify(query === '' ? others : payload)).toString('latin1'));
+  const json = toJson(query === '' ? others : payload);
+  return json === undefined ? undefined : keyOf(Buffer.from(json).toString('latin1'));
 }
 
 /**

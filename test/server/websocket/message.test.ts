@@ -23,6 +23,12 @@ describe('the key of a payload', () => {
     expect(parse(subscribe(payload))['payload']).toEqual({ query: '{ x } # é' });
   });
 
+  test('is unknown if the payload is nested too deeply for JSON.stringify', () => {
+    // Without the key "0", it takes any depth.
+    const payload = `{"query":"{ x }","variables":{"0":${'['.repeat(16_000)}${']'.repeat(16_000)}}}`;
+    expect(keyIn(subscribe(payload))).toBeUndefined();
+  });
+
   test.each([
     '{"query":1}',
     '{"query":"{ x }","operationName":1}',

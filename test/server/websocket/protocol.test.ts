@@ -44,6 +44,18 @@ test('nothing more is read from a client that sends without reading, and everyth
   expect(socket?.isPaused).toBe(false);
 });
 
+test('a ping has its payload in the pong, unless the payload is nested too deeply', async () => {
+  const { url } = await serve({});
+  const client = await openSocket(url);
+  const [open, close] = ['['.repeat(60_000), ']'.repeat(60_000)];
+  const pongs: string[] = [];
+  client.on('message', (pong) => void pongs.push(String(pong)));
+  for (const payload of [`{"0":${open}${close}}`, '{"a":1}']) client.send(`{"type":"ping","payload":${payload}}`);
+  client.send('{"type":"ping"}');
+  await until(() => pongs.length === 3);
+  expect(pongs).toEqual(['{"type":"pong"}', '{"type":"pong","payload":{"a":1}}', '{"type":"pong"}']);
+});
+
 test('nothing more is read from a client that does not read its results, whose operations stay open until they are written', async () => {
   const result = new WrittenResult(`"${'x'.repeat(2 ** 16)}"`);
   const response = new EncodedResponse(result);

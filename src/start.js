@@ -13,6 +13,10 @@ if (Number.parseInt(process.versions.node, 10) < neededMajor) {
   process.stderr.write(`pdex-gateway needs Node ${neededMajor} or newer; this is Node ${process.versions.node}\n`);
   process.exitCode = 2;
 } else {
+  // A lookup of a host name occupies a thread. Two names whose server does not respond would hold up all others: of the four threads that
+  // Node has by default, lookups get two.
+  const { env } = process;
+  if (!env['UV_THREADPOOL_SIZE']) env['UV_THREADPOOL_SIZE'] = '16';
   // Node stores compiled code for the next start. `npm ci` runs `--version` once to fill this cache for the first start. The
   // cache applies to files that are loaded after this line. It stays empty if the folder cannot be written.
   nodeModule.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));

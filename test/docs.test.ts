@@ -147,6 +147,7 @@ describe('the names on the pages', () => {
     'GATEWAY_URL',
     'POSTGRES_PASSWORD',
     'NODE_EXTRA_CA_CERTS',
+    'UV_THREADPOOL_SIZE',
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
   ]);
 

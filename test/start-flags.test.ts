@@ -18,6 +18,17 @@ test('Node is told the same by whichever way the gateway is started', () => {
   expect(read('docs/operating.md')).toContain(`\`${started}\``);
 });
 
+test.each([
+  [undefined, '16'],
+  ['5', '5'],
+])('with UV_THREADPOOL_SIZE=%s, %s threads look up host names and do other work', (size, used) => {
+  const env = { ...process.env, UV_THREADPOOL_SIZE: size };
+  const start = fileURLToPath(new URL('../src/start.js', import.meta.url));
+  const report = "data:text/javascript,process.on('exit', () => console.log(process.env.UV_THREADPOOL_SIZE))";
+  const args = ['--import', report, start, '--version'];
+  expect(execFileSync(process.execPath, args, { env, encoding: 'utf8' }).split('\n')[1]).toBe(used);
+});
+
 test('what installing keeps of the code is what the first start looks for', () => {
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: { readonly prepare: string } };
   // By the same script, so with the same flags: Node looks for what it has compiled by them.

@@ -46,8 +46,9 @@ export function createListPolls<P extends Pair>(
       const newest = packed.at(-1) as PackedList<P> | undefined;
       if (newest === undefined) return undefined;
       const read = { beganAt: clock.toLocal(newest.beganAt), endedAt: clock.toLocal(newest.endedAt) };
-      // A response cannot be older than another one if its read began when the other had ended.
-      if (previous !== undefined && read.beganAt < previous.read.endedAt) return undefined;
+      // It is newer if its read began when the other had ended, by either clock: the monotonic one stands still in a suspended machine.
+      const beganAt = now() - (performance.now() - read.beganAt);
+      if (previous && read.beganAt < previous.read.endedAt && beganAt < previous.observedAt) return undefined;
       const market = await prepareMarket(newest.rows);
       return { market, dropped: newest.dropped, ...readAt(read, newest.intervalMs) };
     },

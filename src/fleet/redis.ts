@@ -41,10 +41,7 @@ const COMMAND_TIMEOUT_MS = 500;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
-/**
- * An outage is over when Redis was available for so long. A probe can succeed although commands of the gateway fail: then the pauses
- * until the next probe become longer.
- */
+/** How long Redis is available until an outage is over. Before, the pauses become longer: commands can fail although probes succeed. */
 const STABLE_MS = 10_000;
 
 /** Number of probes without a reply after which the connection is opened again. */
@@ -55,7 +52,7 @@ const OPEN_TIMEOUT_MS = 5_000;
 
 /** Replies that mean that Redis cannot be used, and not that a command is wrong. */
 const OUTAGES =
-  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|NOAUTH|WRONGPASS|NOPERM|ERR max number of clients)/;
+  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|NOAUTH|WRONGPASS|NOPERM|ERR max number of clients|ERR unknown command)/;
 
 /** Replies to a script with a command that the user may not send, of Redis 7.2 and of 7.0. */
 const REFUSED_IN_SCRIPT = /^ERR (ACL failure in script|The user executing the script can't)/;

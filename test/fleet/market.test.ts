@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { request } from 'undici';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Pair } from '../../src/domain/market.ts';
 import { createListPolls } from '../../src/fleet/list-polls.ts';
 import { LOOK } from '../../src/fleet/poll-scripts.ts';
@@ -185,6 +185,22 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
     expect(await first.poll()).toBe('new');
     first.setAlone(false);
     expect([await first.poll(), await second.poll()]).toEqual(['new', 'new']);
+  });
+
+  test('that a replica has read before its machine was suspended do not replace those that others have read since', async () => {
+    const { state, first, second } = await steppedReplicas(redis, 'suspended', NEVER_MS);
+    Object.assign(state, { name: 'new', agoMs: 5_000 });
+    await until(async () => {
+      redis.cli('del', '{suspended}:tickers:slot');
+      return (await first.poll()) === 'new';
+    });
+    // The monotonic clock does not count the time in which the machine is suspended.
+    const now = performance.now.bind(performance);
+    const suspended = vi.spyOn(performance, 'now').mockImplementation(() => now() - 8_000);
+    onTestFinished(() => suspended.mockRestore());
+    expect(await second.poll()).toBe('new');
+    suspended.mockRestore();
+    expect(await first.poll()).toBe('new');
   });
 
   test('grow old while no replica can read them, also if the clock of Redis was set back', async () => {

@@ -76,6 +76,17 @@ describe.skipIf(!hasRedis)('a user of Redis', () => {
     await expect.poll(failures).toContainEqual(expect.stringMatching(reason));
   });
 
+  test('without the command EVAL, the gateway works alone, and the log says why', async () => {
+    const server = await startRedis(['--rename-command', 'EVAL', '']);
+    onTestFinished(server.close);
+    const redisUrl = [new URL(`redis://127.0.0.1:${server.port}`)];
+    const { ask, lines } = await startGatewayForTest({ config: { redisUrl } });
+    const failures = () => lines.flatMap(({ msg, error }) => (msg.startsWith('Redis cannot be used') ? [error] : []));
+    await expect.poll(failures).toContainEqual(expect.stringMatching(/^ERR unknown command 'EVAL'/i));
+    const fleet = async () => (await ask('{ beaconHeight service { fleet { connected } } }')).data.service.fleet;
+    await expect.poll(fleet).toEqual({ connected: false });
+  });
+
   test.each([
     ['may not run scripts', '+eval', /^NOPERM .*'eval'/],
     ['may not send a command of a script', '+zadd', /^ERR .* script/],

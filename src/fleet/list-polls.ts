@@ -34,7 +34,8 @@ export function createListPolls<P extends Pair>(
     name,
     keyPrefix: name,
     keep: 1,
-    rankOf: ({ read }) => clock.toRedis(read.endedAt),
+    // The wall clock counts the time for which the machine was suspended.
+    rankOf: ({ read, observedAt }) => clock.toRedis(Math.min(read.endedAt, performance.now() - (now() - observedAt))),
     all: (snapshot, previous) =>
       snapshot.market === previous?.market && snapshot.dropped === previous.dropped ? [] : [snapshot],
     async pack(snapshot): Promise<PackedList<P>> {

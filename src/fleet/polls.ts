@@ -108,8 +108,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
 
   /** The newest value from a rank on, and whether Redis has none there, or only damaged ones. @throws Error if Redis cannot be used */
   async function receive(previous: T | undefined): Promise<{ newer: T | undefined; isEmpty: boolean }> {
-    // Of a single value, the time does not say whether it is newer: this machine may have been suspended.
-    const from = previous && keep > 1 ? options.rankOf(previous) : undefined;
+    const from = previous && options.rankOf(previous);
     const values = await readValues(context, name, valuesKey, from);
     try {
       return { newer: await options.unpack(values, previous), isEmpty: values.length === 0 };

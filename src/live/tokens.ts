@@ -57,8 +57,8 @@ export function followTokens(options: TokenFollowerOptions) {
       if (dropped !== skipped) watcher.skipped(dropped);
       skipped = dropped;
       if (rows === previous?.rows) return previous;
-      const described = best(rows).filter(({ tokenId, decimals }) => decimals !== undefined || !isKnown.has(tokenId));
-      return { rows, list: toTokenList([...known, ...described, ...configured]) };
+      const described = rows.filter(({ tokenId, decimals }) => decimals !== undefined || !isKnown.has(tokenId));
+      return { rows, list: toTokenList([...known, ...best(described), ...configured]) };
     },
     intervalMs,
     upstream: 'TOKENS',
@@ -90,7 +90,7 @@ export function followTokens(options: TokenFollowerOptions) {
 }
 
 /** One entry for each token: a verified one if there is one, else the first. */
-function best(rows: readonly ServiceToken[]): readonly Token[] {
+function best(rows: readonly ServiceToken[]): Iterable<Token> {
   const entries = new Map<string, ServiceToken>();
   for (const row of rows) {
     const before = entries.get(row.tokenId);

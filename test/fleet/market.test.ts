@@ -187,6 +187,20 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
     expect([await first.poll(), await second.poll()]).toEqual(['new', 'new']);
   });
 
+  test('that a replica has read alone replace older ones that another one has published meanwhile', async () => {
+    const { state, first, second } = await steppedReplicas(redis, 'older', NEVER_MS);
+    first.setAlone(true);
+    Object.assign(state, { name: 'new', agoMs: 5_000 });
+    await until(async () => {
+      redis.cli('del', '{older}:tickers:slot');
+      return (await second.poll()) === 'new';
+    });
+    Object.assign(state, { name: 'newest', agoMs: 0 });
+    expect(await first.poll()).toBe('newest');
+    first.setAlone(false);
+    expect([await first.poll(), await second.poll()]).toEqual(['newest', 'newest']);
+  });
+
   test('that a replica has read before its machine was suspended do not replace those that others have read since', async () => {
     const { state, first, second } = await steppedReplicas(redis, 'suspended', NEVER_MS);
     Object.assign(state, { name: 'new', agoMs: 5_000 });

@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis)('a user of Redis', () => {
     const redisUrl = [new URL(`redis://127.0.0.1:${server.port}`)];
     const { ask, lines } = await startGatewayForTest({ config: { redisUrl } });
     const failures = () => lines.flatMap(({ msg, error }) => (msg.startsWith('Redis cannot be used') ? [error] : []));
-    await expect.poll(failures).toContainEqual(expect.stringMatching(/^ERR unknown command 'EVAL'/i));
+    await expect.poll(failures).toContainEqual(expect.stringMatching(/^ERR unknown command .EVAL/i));
     const fleet = async () => (await ask('{ beaconHeight service { fleet { connected } } }')).data.service.fleet;
     await expect.poll(fleet).toEqual({ connected: false });
   });

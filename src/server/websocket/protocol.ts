@@ -112,7 +112,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     const connection = {
       protocol: socket.protocol,
       send,
-      onPing: (payload: unknown) => send(toJson({ type: 'pong', payload }) ?? PONG),
+      onPing: (payload: unknown) => send(toJson({ type: 'pong', payload: payload ?? undefined }) ?? PONG),
       close: (code: number, reason: string) => socket.close(code, reason),
       onMessage(listener: typeof onText) {
         onText = listener;

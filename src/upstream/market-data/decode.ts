@@ -52,7 +52,8 @@ export function parseOrderBook(text: string): unknown {
  *
  * @param requested the ticker id that was requested, which the response may leave out
  * @param report called if not all entries can be read
- * @returns `undefined` for a response without entries and without the other fields: a host may send that for an unknown ticker
+ * @returns `undefined` for a response without sides, or with empty sides and without the other fields: a host may send that
+ *   for an unknown ticker
  * @throws ShapeError
  */
 export function readOrderBook(
@@ -61,6 +62,7 @@ export function readOrderBook(
   report?: ReportUnreadable,
 ): RawOrderBook | undefined {
   const book = readObject(document, '$');
+  if (book['bids'] === undefined && book['asks'] === undefined) return undefined;
   const bids = readSide(book['bids'], '$.bids');
   const asks = readSide(book['asks'], '$.asks');
   const dropped = [...bids.dropped, ...asks.dropped];

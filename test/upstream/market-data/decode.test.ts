@@ -282,7 +282,8 @@ describe('what does the host say of an order book', () => {
     expect(readBook({ ...book, asks: [[3, 4]] })).toEqual({ ...side, entriesDropped: 0 });
   });
 
-  test('without both sides it is empty, and no book if it has no time', () => {
+  test('with null for both sides it is empty; without sides, or without a time, it is no book', () => {
+    expect(readBook({ ...book, bids: undefined, asks: undefined })).toBeUndefined();
     const empty = { tickerId: 'A_B', message: 'OK', timestamp: 5, bids: [], asks: [], entriesDropped: 0 };
     expect(readBook({ ...book, bids: null, asks: null })).toEqual(empty);
     expect(readBook({ message: 'no such ticker' })).toBeUndefined();

@@ -34,7 +34,7 @@ export function createListPolls<P extends Pair>(
     name,
     keyPrefix: name,
     keep: 1,
-    // The wall clock counts the time for which the machine was suspended.
+    // After a suspension, a list looks newer by the monotonic clock than it is: the wall clock has counted that time.
     rankOf: ({ read, observedAt }) => clock.toRedis(Math.min(read.endedAt, performance.now() - (now() - observedAt))),
     all: (snapshot, previous) =>
       snapshot.market === previous?.market && snapshot.dropped === previous.dropped ? [] : [snapshot],

@@ -41,7 +41,7 @@ const COMMAND_TIMEOUT_MS = 500;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
-/** How long Redis is available until an outage is over. Before, the pauses become longer: commands can fail although probes succeed. */
+/** An outage is over when Redis was available for so long. Until then, each pause is longer: commands can fail although probes succeed. */
 const STABLE_MS = 10_000;
 
 /** Number of probes without a reply after which the connection is opened again. */

@@ -38,7 +38,7 @@ type Snapshot = { readonly rows: readonly ServiceToken[]; readonly list: TokenLi
 export function followTokens(options: TokenFollowerOptions) {
   const { host, known, configured, pollMs, timeoutMs, now, watcher, tracing } = options;
   const first = toTokenList([...known, ...configured]);
-  const isKnown = new Set([...known].map(({ tokenId }) => tokenId));
+  const knownIds = new Set([...known].map(({ tokenId }) => tokenId));
   let observedAt: Instant | undefined;
   let changedAt: Instant | undefined;
   let nextAt: Instant | undefined;
@@ -57,7 +57,7 @@ export function followTokens(options: TokenFollowerOptions) {
       if (dropped !== skipped) watcher.skipped(dropped);
       skipped = dropped;
       if (rows === previous?.rows) return previous;
-      const described = rows.filter(({ tokenId, decimals }) => decimals !== undefined || !isKnown.has(tokenId));
+      const described = rows.filter(({ tokenId, decimals }) => decimals !== undefined || !knownIds.has(tokenId));
       return { rows, list: toTokenList([...known, ...best(described), ...configured]) };
     },
     intervalMs,

@@ -147,7 +147,10 @@ export function persistedQueryIn(extensions: unknown): PersistedQuery | undefine
   return typeof named === 'object' && named !== null ? named : undefined;
 }
 
-/** The JSON of a value; `undefined` if it has none, or is nested more deeply than the stack allows, which `JSON.parse` does not mind. */
+/**
+ * The JSON of a value; `undefined` if `JSON.stringify` cannot write it. It needs the stack for each level of nesting, and `JSON.parse`
+ * does not: clients can send what can only be read.
+ */
 export function toJson(value: unknown): string | undefined {
   const json = orError(Error, () => JSON.stringify(value));
   return typeof json === 'string' ? json : undefined;

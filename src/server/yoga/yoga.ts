@@ -151,7 +151,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   };
 }
 
-/** Throws the error of a body that cannot be read. If it is not too large, the client has sent only a part of it. */
+/** Throws the error of a body that cannot be read. One that is too large has an error of its own. All others have ended early. */
 function throwUnreadable(error: unknown): never {
   throw error instanceof GraphQLError ? error : requestError(400, 'The body cannot be read to its end.');
 }
